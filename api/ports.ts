@@ -1,4 +1,3 @@
-import type { ListedSelection, SourceSelection } from "./resources/selections.ts";
 import type { DataStores } from "../domain/data-store/data-stores.ts";
 import type { RegisteredStores } from "../domain/data-store/registered-stores.ts";
 import type { Log } from "../domain/log.ts";
@@ -38,7 +37,7 @@ import type { Measures } from "./metrics/ports.ts";
 import type { Accounts } from "./owners/ports.ts";
 import type { ReadinessReport, ServerLimits, Sessions } from "./http/ports.ts";
 import type { Replays } from "./replays/ports.ts";
-import type { Outcomes, SourceBacklogs, StoredUse } from "./resources/ports.ts";
+import type { ListedSelection, Outcomes, SourceBacklogs, SourceSelection, StoredUse } from "./resources/ports.ts";
 import type { SearchRecords } from "./search/ports.ts";
 import type { TraceRecords } from "./traces/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";

@@ -30,14 +30,21 @@ export function fileSweeper({ files, clock, log }: Pick<OperatorPorts, "files" |
     const now = clock.now();
     const { runs, bytes, maxBytes } = await files.list();
     const unneeded: Unneeded[] = [];
+    const failed = new Map<string, number>();
     const errors: unknown[] = [];
     for (const run of runs) {
       signal.throwIfAborted();
-      // An error of one does not keep the files of the others.
-      const since = await unneededSince(run, now).catch((error: unknown) => void errors.push(error));
-      if (since !== undefined) unneeded.push({ run, since });
+      try {
+        const since = await unneededSince(run, now);
+        if (since !== undefined) unneeded.push({ run, since });
+      } catch (error) {
+        // The files of the others do not stay because of it, and this one is looked at again.
+        errors.push(error);
+        const since = known.get(keyOf(run));
+        if (since !== undefined) failed.set(keyOf(run), since);
+      }
     }
-    known = new Map(unneeded.map(({ run, since }) => [keyOf(run), since]));
+    known = new Map([...failed, ...unneeded.map(({ run, since }) => [keyOf(run), since] as const)]);
     let left = bytes;
     for (const { run, since } of unneeded.toSorted((one, other) => one.since - other.since)) {
       if (since > now - filesKeptMs(left, maxBytes)) break;

@@ -1,11 +1,11 @@
-import { sourceKind } from "../../crds/source.ts";
 import { webhookKind } from "../../crds/webhook.ts";
 import { workflowKind } from "../../crds/workflow.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event/event-id.ts";
-import { isId, kindOfId } from "../../domain/ids.ts";
+import { isId } from "../../domain/ids.ts";
 import type { ApiContext } from "../context.ts";
 import type { User } from "../http/ports.ts";
+import { maySeeEmitter } from "../resources/emitter.ts";
 import { notFound } from "../resources/not-found.ts";
 import type { DeliveryState, StoredDeadLetter, WholeAttempt } from "../webhooks/ports.ts";
 
@@ -46,13 +46,6 @@ export async function readDelivery(id: string, user: User, context: ApiContext):
 
 /** The event's JSON is sent as it is stored. */
 async function readBody({ source, event }: ReadDelivery["about"], user: User, { access, ports }: ApiContext): Promise<string | null> {
-  if (!isEventId(event)) return null;
-  const kind = kindOfId(source);
-  const emitter =
-    kind === "workflow"
-      ? await access.findListed(workflowKind, "workflow", source, user)
-      : kind === "source"
-        ? await access.findListed(sourceKind, "source", source, user)
-        : undefined;
-  return emitter === undefined ? null : ((await ports.history.findEvent(source, event))?.payload ?? null);
+  if (!isEventId(event) || !(await maySeeEmitter(access, source, user))) return null;
+  return (await ports.history.findEvent(source, event))?.payload ?? null;
 }

@@ -41,7 +41,7 @@ export const debugOperations = [
         throw new QuotaUsedUp(`${maxWaiting} of your requests of this kind wait: try again as Retry-After says`, 1_000, {
           code: "rate_limited",
         });
-      return ok(await debugging.use(call.user.id, () => runInputs(source, run, isCurrent === true, context)));
+      return ok(await debugging.use(call.user.id, () => runInputs(source, run, isCurrent === true, call.user, context)));
     },
   }),
 ];

@@ -10,8 +10,10 @@ import { defaultEvent } from "../../domain/invocation/manual-event.ts";
 import type { RunSummary } from "../../domain/invocation/invocation.ts";
 import { parseJsonOrNull } from "../../domain/json.ts";
 import type { ApiContext } from "../context.ts";
+import type { User } from "../http/ports.ts";
 import type { Answered } from "../http/response/answered.ts";
 import type { ComponentResource } from "../resources/components.ts";
+import { maySeeEmitter } from "../resources/emitter.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { asItRuns, componentNameOf, type SourceResource } from "../resources/source.ts";
 import { dbBefore } from "./db-before.ts";
@@ -28,7 +30,13 @@ type FoundRun = RunSummary & { readonly received?: string };
  * @param isCurrent the version that is deployed now, if that of the run is no longer deployed
  * @throws Conflict if the version of the run is no longer deployed, NotFound, LimitExceeded, Unavailable
  */
-export async function runInputs(source: SourceResource, run: FoundRun, isCurrent: boolean, context: ApiContext): Promise<RunInputs> {
+export async function runInputs(
+  source: SourceResource,
+  run: FoundRun,
+  isCurrent: boolean,
+  user: User,
+  context: ApiContext,
+): Promise<RunInputs> {
   const id = publicIdOf(source);
   const deployment = await deploymentOf(source, run, isCurrent, context);
   const { component, build } = await builtComponent(source, context);
@@ -48,7 +56,7 @@ export async function runInputs(source: SourceResource, run: FoundRun, isCurrent
     component_id: publicIdOf(component),
     ...codeOf(component),
     bundle: await bundleOf(build, context),
-    ...(await eventOf(id, run, { definition, props: spec.props, endpoint }, context)),
+    ...(await eventOf(id, run, { definition, props: spec.props, endpoint }, user, context)),
     props: Object.fromEntries(props),
     missing_props: missing,
     additional_props: boundProps(build.definition, definition.props),
@@ -64,12 +72,16 @@ async function deploymentOf(source: SourceResource, run: FoundRun, isCurrent: bo
   const [traced] = await ports.traceRecords.runs([{ emitter: id, run: run.id }]);
   const ran = traced?.deployment ?? "";
   const { deployment } = source.status;
-  if (deployment === ran || (isCurrent && deployment !== undefined)) return deployment;
+  if (isCurrent && deployment !== undefined) return deployment;
+  // While an update is pending or has failed, the component may have a newer build than the one that runs.
+  if (deployment === ran && isReady(source)) return deployment;
   throw new Conflict(
-    `run ${run.id} ran on the version ${ran}, and source ${id} now has ${deployment ?? "none, as it is being deployed"}: the code and the props of earlier versions are not stored; send {"current_version": true} to debug with those of now`,
+    `run ${run.id} ran on the version ${ran === "" ? "of an expired record" : ran}, and source ${id} has ${deployment ?? "none"}${isReady(source) ? "" : ", with an update that is not deployed"}: the code and the props of other versions are not stored; send {"current_version": true} to debug with the newest ones`,
     { code: "version_not_stored" },
   );
 }
+
+const isReady = ({ status }: SourceResource): boolean => status.conditions?.find(({ type }) => type === "Ready")?.status === "True";
 
 async function builtComponent(
   source: SourceResource,
@@ -115,23 +127,27 @@ async function eventOf(
   source: string,
   run: FoundRun,
   ran: Parameters<typeof defaultEvent>[0],
-  { ports }: ApiContext,
+  user: User,
+  context: ApiContext,
 ): Promise<Pick<RunInputs, "event" | "metadata">> {
-  const caused = run.cause === undefined ? {} : await causeOf(source, run, ports);
+  const caused = run.cause === undefined ? {} : await causeOf(source, run, user, context);
   if (run.received !== undefined) return { ...caused, event: parseJsonOrNull(run.received) };
   if (run.trigger === "timer") return { event: defaultEvent(ran, run.startedAt) };
   if (run.trigger === "hook") return { event: null };
   return caused;
 }
 
+/** Of an emitter that the caller may see: a runner, which executes user code, wrote which event it was. */
 async function causeOf(
   source: string,
   run: FoundRun,
-  { traceRecords, history }: ApiContext["ports"],
+  user: User,
+  { access, ports: { traceRecords, history } }: ApiContext,
 ): Promise<Pick<RunInputs, "event" | "metadata">> {
   const [ancestor] = await traceRecords.ancestors({ emitter: source, run: run.id }, 1);
   const { emitter, id } = ancestor?.event ?? {};
   if (emitter === undefined || typeof id !== "string") return {};
+  if (!(await maySeeEmitter(access, emitter, user))) return {};
   const found = await history.findEvent(emitter, id);
   return found === undefined ? {} : { event: parseJsonOrNull(found.payload), metadata: eventMetadata(found, emitter) };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { healthStates } from "../../domain/source/source-health.ts";
 import { optionalChoice, searchedText, text } from "../http/request/parameters.ts";
-import type { SourceSelection } from "../resources/selections.ts";
+import type { SourceSelection } from "../resources/ports.ts";
 
 /** Parameters of lists of sources; an empty one counts as absent. */
 export const sourceFilters = z.object({

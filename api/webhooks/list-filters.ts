@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { webhookStates } from "../../domain/delivery/webhook-health.ts";
 import { optionalChoice, searchedText } from "../http/request/parameters.ts";
-import type { ListedSelection } from "../resources/selections.ts";
+import type { ListedSelection } from "../resources/ports.ts";
 
 /** Parameters of lists of webhooks; an empty one counts as absent. */
 export const webhookFilters = z.object({

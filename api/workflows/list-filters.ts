@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { workflowStates } from "../../domain/workflow/workflow-health.ts";
 import { optionalChoice, searchedText } from "../http/request/parameters.ts";
-import type { ListedSelection } from "../resources/selections.ts";
+import type { ListedSelection } from "../resources/ports.ts";
 import { triggerTypes } from "./schemas.ts";
 
 /** Parameters of lists of workflows; an empty one counts as absent. */

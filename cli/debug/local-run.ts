@@ -77,6 +77,7 @@ export async function runLocally(
     return await outcomeOf(child, listeners);
   } finally {
     signal.removeEventListener("abort", end);
+    end();
   }
 }
 

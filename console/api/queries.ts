@@ -51,7 +51,12 @@ export interface List<Item> {
   /** Reads the next page, if there is one and none is being read. */
   readonly readMore: () => void;
   readonly reload: () => void;
+  /** The items are those of an earlier query, until the first page of this one is read. */
+  readonly isEarlier: boolean;
 }
+
+/** Those that may be acted on. */
+export const shownItems = <Item>({ items, isEarlier }: List<Item>): readonly Item[] => (isEarlier ? [] : items);
 
 interface ListOptions<Item> extends ReadOptions {
   readonly pageItems?: number;
@@ -110,6 +115,7 @@ export function usePages<Item>(
     hasMore: hasNextPage,
     readMore: () => void (canReadMore && fetchNextPage()), // Errors are in `error`.
     reload: () => void refetch(), // As above.
+    isEarlier: query.isPlaceholderData,
   };
 }
 

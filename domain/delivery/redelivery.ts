@@ -12,7 +12,7 @@ const range = z.object({
 export type DeadLetterRange = z.infer<typeof range>;
 
 const request = z.union([
-  /** These dead letters or deliveries waiting for a retry. */
+  /** These dead letters; a single delivery may wait for a retry instead. */
   z.object({ webhook: z.string(), deliveries: z.array(z.string()) }),
   /** All dead letters up to this one. */
   z.object({ webhook: z.string(), upTo: z.string() }),

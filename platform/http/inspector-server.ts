@@ -6,8 +6,8 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { InvalidInput } from "../../domain/errors.ts";
 
-/** Of a message of a debugger. */
-const maxMessageBytes = 16 * 2 ** 20;
+/** Of a message of a debugger. In a frame to the sandbox, its JSON may have six times as many. */
+const maxMessageBytes = 2 * 2 ** 20;
 /** Id of our own request. Debuggers count from 1. */
 const ownId = 2 ** 30 - 1;
 const hostName = "127.0.0.1";
@@ -15,8 +15,8 @@ const hostName = "127.0.0.1";
 /**
  * The address at which debuggers reach V8's inspector, as that of `node --inspect`: on this machine only, one debugger at a time.
  *
- * A client that connects executes code. So the path has a random part, and a page of the browser gets no connection: its `Origin` is refused,
- * and so is a `Host` that is the name of another machine, which DNS could resolve to this one.
+ * A client that connects executes code. So a page of the browser gets no connection: its `Origin` is refused, and so is a `Host` that is the name
+ * of another machine, which DNS could resolve to this one. As with Node, other users of the machine are not kept out: they can read the address.
  */
 export class InspectorServer {
   readonly #title: string;
@@ -24,6 +24,7 @@ export class InspectorServer {
   readonly #server: Server;
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes, perMessageDeflate: false });
   #debugger: WebSocket | undefined;
+  #wasAttached = false;
   #send: ((message: string) => void) | undefined;
   /** Messages of the debugger before there is an isolate, and those of the isolate while there is no debugger. */
   readonly #toIsolate: string[] = [];
@@ -56,8 +57,8 @@ export class InspectorServer {
 
   /** Sends a message of the isolate to the debugger. */
   send(message: string): void {
-    if (this.#debugger === undefined) this.#toDebugger.push(message);
-    else this.#debugger.send(message);
+    if (this.#debugger !== undefined) this.#debugger.send(message);
+    else if (!this.#wasAttached) this.#toDebugger.push(message);
   }
 
   stop(): void {
@@ -99,6 +100,7 @@ export class InspectorServer {
     if (status !== undefined) return void socket.end(`HTTP/1.1 ${status}\r\n\r\n`);
     this.#sockets.handleUpgrade(request, socket, head, (connected) => {
       this.#debugger = connected;
+      this.#wasAttached = true;
       connected.on("message", (data: Buffer) => this.#receive(data.toString()));
       connected.on("error", () => connected.terminate());
       connected.on("close", () => this.#detach());
@@ -109,6 +111,8 @@ export class InspectorServer {
   /** A run that is paused goes on. */
   #detach(): void {
     this.#debugger = undefined;
+    // What it has asked for before there was an isolate: it would pause with no debugger.
+    this.#toIsolate.length = 0;
     this.#send?.(JSON.stringify({ id: ownId, method: "Debugger.disable" }));
   }
 }

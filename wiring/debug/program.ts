@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { customAlphabet } from "nanoid";
 import { createStackMapper } from "../../builder/bundle/source-map.ts";
 import { systemClock } from "../../domain/clock.ts";
+import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import { emptyState } from "../../domain/run/commit.ts";
 import { createEgress } from "../../platform/http/egress.ts";
 import { InspectorServer } from "../../platform/http/inspector-server.ts";
@@ -43,7 +44,7 @@ async function run(input: DebugInput, directory: string): Promise<void> {
     children: 1,
     egress: createEgress({ allow: egressAllow, server: egressServer }),
     jail: sandboxJail,
-    debug: debugOf(inspector),
+    debug: debugOf(inspector, new SecretMask(input.secrets)),
     ...(inspector === undefined ? {} : { timeLimits: unlimited }),
   });
   const mapper = bundle.source_map === null ? undefined : createStackMapper(bundle.source_map);
@@ -62,11 +63,11 @@ async function run(input: DebugInput, directory: string): Promise<void> {
   await sandbox.stop(AbortSignal.abort());
 }
 
-const debugOf = (inspector: InspectorServer | undefined): NonNullable<SandboxOptions["debug"]> => ({
+const debugOf = (inspector: InspectorServer | undefined, mask: SecretMask): NonNullable<SandboxOptions["debug"]> => ({
   waits: inspector !== undefined,
   attach: (send) => inspector?.attach(send),
   onMessage: (message) => inspector?.send(message),
-  onLog: (record) => print({ type: "log", record }),
+  onLog: (record) => print({ type: "log", record: mask.record(record) }),
 });
 
 const directory = await mkdtemp(join(tmpdir(), "headwater-debug-"));

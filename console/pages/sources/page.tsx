@@ -1,6 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import type { Source } from "../../../client/generated/operations.ts";
-import { api, useList } from "../../api/queries.ts";
+import { api, shownItems, useList } from "../../api/queries.ts";
 import { activationActions } from "../../parts/bulk/activation.ts";
 import { BulkActions } from "../../parts/bulk/bulk-actions.tsx";
 import { useSelection } from "../../parts/bulk/use-selection.ts";
@@ -78,7 +78,7 @@ export function SourcesPage() {
   const list = useList("listMySources", { query }, { everyMs: refreshMs, keyOf });
   const { name: range } = useRange();
   const metrics = useMetricsOf(list.items, range);
-  const selection = useSelection(list.items, keyOf);
+  const selection = useSelection(shownItems(list), keyOf, query);
   const canWrite = useCanWrite();
   const isCompact = useIsCompact();
   return (

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { Attempt, Webhook } from "../../../client/generated/operations.ts";
-import { api, useChange, useList, useRead } from "../../api/queries.ts";
+import { api, shownItems, useChange, useList, useRead } from "../../api/queries.ts";
 import { BulkActions, type BulkAction } from "../../parts/bulk/bulk-actions.tsx";
 import { useSelection } from "../../parts/bulk/use-selection.ts";
 import { useSearchParams } from "../../parts/search.ts";
@@ -50,7 +50,7 @@ export function AttemptsTab({ webhook }: { readonly webhook: Webhook }) {
   const chosen = outcomes.find((each) => each === outcome);
   const query = { ...(chosen === undefined ? {} : { outcome: chosen }), ...(event === "" ? {} : { event_id: event }) };
   const list = useList("listAttempts", { path: { id: webhook.id }, query }, { everyMs: refreshMs });
-  const selection = useSelection(newestOfEach(list.items), deliveryOf);
+  const selection = useSelection(newestOfEach(shownItems(list)), deliveryOf, { webhook: webhook.id, ...query });
   const canWrite = useCanWrite();
   const columns: readonly Column<Attempt>[] = [
     { title: text.at, parts: 2, cell: ({ at_ms: ms }) => <Time ms={ms} /> },

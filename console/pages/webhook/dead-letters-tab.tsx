@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { DeadLetter, Webhook } from "../../../client/generated/operations.ts";
-import { useChange, useList, useMatching } from "../../api/queries.ts";
+import { shownItems, useChange, useList, useMatching } from "../../api/queries.ts";
 import { showFailure, showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
@@ -24,14 +24,15 @@ export function DeadLettersTab({ webhook }: { readonly webhook: Webhook }) {
   const [{ cause = "" }, setSearch] = useSearchParams();
   const all = useList("listDeadLetters", { path: { id: webhook.id } }, { everyMs: refreshMs });
   const list = useMatching(all, (letter) => letter.cause.toLowerCase().includes(cause.toLowerCase()));
-  const selection = useSelection(list.items, keyOf);
+  const selection = useSelection(shownItems(list), keyOf, { webhook: webhook.id, cause });
   const chosen = selection.items.slice(0, maxChosen).map(keyOf);
   const canWrite = useCanWrite();
   const redrive = useChange("redriveDeadLetters", {
     invalidates: ["listDeadLetters", "listAttempts", "redriveDeadLetters"],
-    onDone: ({ data }) => {
+    onDone: ({ data }, { body }) => {
       showToast(text.redriven(data.queued));
-      selection.clear();
+      // Beyond a thousand, the others stay selected.
+      selection.remove(new Set(body?.deliveries));
     },
   });
   const send = (): void =>

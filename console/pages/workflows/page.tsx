@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Workflow } from "../../../client/generated/operations.ts";
-import { api, useList } from "../../api/queries.ts";
+import { api, shownItems, useList } from "../../api/queries.ts";
 import { activationActions } from "../../parts/bulk/activation.ts";
 import { BulkActions } from "../../parts/bulk/bulk-actions.tsx";
 import { useSelection } from "../../parts/bulk/use-selection.ts";
@@ -70,7 +70,7 @@ export function WorkflowsPage() {
   const chosen = { state: state.valueOf(stateFacet), trigger: state.valueOf(triggerFacet) };
   const query = { ...owner, q: state.q, sort: apiSort(state.sort), ...chosen };
   const list = useList("listMyWorkflows", { query }, { everyMs: refreshMs, keyOf });
-  const selection = useSelection(list.items, keyOf);
+  const selection = useSelection(shownItems(list), keyOf, query);
   const canWrite = useCanWrite();
   const isCompact = useIsCompact();
   const { name: range } = useRange();

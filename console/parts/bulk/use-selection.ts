@@ -5,16 +5,25 @@ export interface Selection<Item> {
   readonly items: readonly Item[];
   readonly isAll: boolean;
   has(item: Item): boolean;
-  /** @param isRange also all between the item and the one that was changed before */
+  /** @param isRange also all between the item and the one that was toggled before */
   toggle(item: Item, isRange: boolean): void;
   /** All that are loaded, or none. */
   toggleAll(): void;
   clear(): void;
+  remove(keys: ReadonlySet<string>): void;
 }
 
-/** Which items of a list are selected, by their keys: a list that is read again keeps them. */
-export function useSelection<Item>(items: readonly Item[], keyOf: (item: Item) => string): Selection<Item> {
+/**
+ * Which items of a list are selected, by their keys: a list that is read again keeps them.
+ * @param query of the list. With another one, such as another owner or filter, nothing is selected: what one does not see must not be changed
+ */
+export function useSelection<Item>(items: readonly Item[], keyOf: (item: Item) => string, query: object): Selection<Item> {
   const [keys, setKeys] = useState<ReadonlySet<string>>(new Set());
+  const [asked, setAsked] = useState(JSON.stringify(query));
+  if (asked !== JSON.stringify(query)) {
+    setAsked(JSON.stringify(query));
+    setKeys(new Set());
+  }
   const [last, setLast] = useState<string>();
   const selected = items.filter((item) => keys.has(keyOf(item)));
   const isAll = items.length > 0 && selected.length === items.length;
@@ -35,5 +44,6 @@ export function useSelection<Item>(items: readonly Item[], keyOf: (item: Item) =
     },
     toggleAll: () => setKeys(new Set(isAll ? [] : items.map(keyOf))),
     clear: () => setKeys(new Set()),
+    remove: (removed) => setKeys((now) => new Set([...now].filter((key) => !removed.has(key)))),
   };
 }

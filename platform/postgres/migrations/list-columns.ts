@@ -4,8 +4,9 @@ import { transaction, type Migration } from "./step.ts";
 const rowsPerBatch = 500;
 
 /**
- * What lists of sources, webhooks and workflows are filtered and sorted by. A trigger keeps it, so that writers of every version do. It
- * parses spec and status only if they have changed: a workflow's spec may be large.
+ * What lists of sources, webhooks and workflows are filtered and sorted by. A trigger keeps it, also for writers of an earlier version. An update
+ * parses spec and status only if they have changed, since a workflow's spec may be large. The name and password in a URL are left out: cursors show
+ * what a list is sorted by.
  *
  * | column | holds |
  * |---|---|
@@ -24,7 +25,7 @@ export const listColumns: Migration = {
 
       -- Its types are not checked: a stored resource may not match its schema.
       create function list_facts_of_spec(kind text, spec jsonb) returns jsonb language sql immutable as $$
-        select jsonb_build_object('name', spec ->> 'name', 'url', case kind when 'Webhook' then spec ->> 'url' end,
+        select jsonb_build_object('name', spec ->> 'name', 'url', case kind when 'Webhook' then regexp_replace(spec ->> 'url', '^([a-z]+://)[^/?#]*@', '\\1', 'i') end,
           'active', spec ->> 'active', 'triggers', (
           select jsonb_agg(distinct case type when 'sourceRef' then 'source' else type end)
           from jsonb_array_elements(case jsonb_typeof(spec -> 'triggers') when 'array' then spec -> 'triggers' else '[]' end) trigger,
@@ -53,13 +54,20 @@ export const listColumns: Migration = {
       end $$;
       create trigger resources_list_columns before insert or update of spec, status on resources
         for each row when (new.kind in ('Source', 'Webhook', 'Workflow')) execute function keep_list_columns();`),
+    // Of rows that are not filled in yet: each batch finds the next ones.
+    {
+      kind: "index",
+      name: "resources_without_list_facts",
+      on: "resources (kind, namespace, name) where kind in ('Source', 'Webhook', 'Workflow') and list_facts is null",
+    },
     {
       kind: "batches",
       run: async (db) => {
         const { numAffectedRows } = await sql`
           update resources set spec = spec where (name, namespace, kind) in (
             select name, namespace, kind from resources
-            where kind in ('Source', 'Webhook', 'Workflow') and list_facts is null limit ${rowsPerBatch} for update
+            where kind in ('Source', 'Webhook', 'Workflow') and list_facts is null
+            order by kind, namespace, name limit ${rowsPerBatch} for update
           )`.execute(db);
         return (numAffectedRows ?? 0n) > 0n;
       },
