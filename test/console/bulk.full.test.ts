@@ -43,6 +43,18 @@ describe.skipIf(chromiumPath === undefined)("several sources at once", () => {
     await until(async () => (await activeNames()).length === 5, "all are active again");
   });
 
+  test("stay selected only while the list shows the same", async () => {
+    const page = await world.open("/sources");
+    await page.getByLabel("Select Ada").check();
+    await page.getByText("1 selected").waitFor();
+    await page.getByRole("searchbox").first().fill("Bea");
+    await page.getByLabel("Select Ada").waitFor({ state: "detached" });
+    await page.getByRole("searchbox").first().fill("");
+    await page.getByLabel("Select Ada").waitFor();
+    expect(await page.getByLabel("Select Ada").isChecked()).toBe(false);
+    expect(await page.getByText("1 selected").count()).toBe(0);
+  });
+
   test("are all selected by one box, and what fails is named with its cause while the others are done", async () => {
     const page = await world.open("/sources");
     await page.getByLabel("Select all that are loaded").check();

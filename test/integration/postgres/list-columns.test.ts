@@ -12,12 +12,14 @@ const before = migrations.findIndex(({ name }) => name === "m0042-sorted-lists")
 const rows: readonly (readonly [kind: string, spec: string, status: string, name: string, updatedMs: number, facts: object])[] = [
   ["Webhook", `{"name":"Ärger","url":"https://a.example"}`, `{"updatedAt":4000000000000}`, "ärger", 4e12, { url: "https://a.example" }],
   ["Webhook", `{"url":"https://B.example"}`, "{}", "https://b.example", 1e12, { url: "https://B.example" }],
+  // Webhooks of earlier versions may have a password in their URL, and cursors show what a list is sorted by.
+  ["Webhook", `{"url":"https://me:s3@c.example/in@b"}`, "{}", "https://c.example/in@b", 1e12, { url: "https://c.example/in@b" }],
   ["Webhook", `{"name":{"a":1},"active":"no"}`, `{"updatedAt":"soon","state":7}`, `{"a": 1}`, 1e12, { active: "no", state: "7" }],
   [
     "Workflow",
     `{"triggers":[{"http":{}},{"sourceRef":{}},{"http":{}},3,null]}`,
     `{"updatedAt":1e300}`,
-    "r3",
+    "r4",
     1e15,
     { triggers: ["http", "source"] },
   ],
@@ -30,7 +32,7 @@ const rows: readonly (readonly [kind: string, spec: string, status: string, name
     { triggers: null, runningActive: "false" },
   ],
   ["Source", `{"name":"New","url":"https://component.example"}`, `{"running":{"name":"Old","active":true}}`, "old", 1e12, { url: null }],
-  ["Source", `[]`, `[]`, "r6", 1e12, { name: null }],
+  ["Source", `[]`, `[]`, "r7", 1e12, { name: null }],
 ];
 
 test("lists can be sorted by what was stored before the migration, also if it does not match its schema", async () => {
