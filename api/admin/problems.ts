@@ -2,7 +2,7 @@ import type { ReadinessReport } from "../http/ports.ts";
 import type { InstallationReport } from "./ports.ts";
 import type { StorageUse } from "./storage.ts";
 
-/** Sections of docs/runbooks.md. The limits below are those of the alerts in charts/headwater/files/alerts.yaml. */
+/** Sections of docs/runbooks.md. The limits below are those of alerts in charts/headwater/files/alerts.yaml, which wait until they last. */
 type Runbook =
   | "HeadwaterServerDown"
   | "HeadwaterStreamFull"
@@ -22,14 +22,15 @@ export interface Problem {
 
 /** What is known of the installation. */
 export interface ProblemFacts extends Pick<ReadinessReport, "checks">, InstallationReport {
-  readonly storage: readonly StorageUse[];
+  /** Undefined: it cannot be read. */
+  readonly storage: readonly StorageUse[] | undefined;
   /** Epoch ms. */
   readonly now: number;
 }
 
 const maxStreamShare = 0.8;
+const maxDatabaseShare = 0.85;
 const maxBacklog = 1_000;
-const maxWaitMs = 60_000;
 /** Time enough to enlarge a disk. It is no limit of an alert. */
 const minDaysUntilFull = 7;
 const dayMs = 86_400_000;
@@ -70,10 +71,18 @@ const fullStreams = ({ streams }: ProblemFacts): readonly Problem[] =>
   });
 
 /** Streams over their share are a problem already. */
-const fillingDisks = ({ storage, now }: ProblemFacts): readonly Problem[] =>
+const fillingDisks = ({ storage = [], now }: ProblemFacts): readonly Problem[] =>
   storage.flatMap(({ name, kind, bytes, limitBytes, forecast }) => {
+    if (kind !== "stream" && limitBytes !== null && bytes > maxDatabaseShare * limitBytes)
+      return [
+        {
+          code: "disk_full",
+          message: `the disk of the database has room for ${limitBytes - bytes} more bytes, and the database has ${bytes}`,
+          runbook: "HeadwaterVolumeFull",
+        },
+      ];
     if (forecast.state !== "growing" || forecast.fullAtMs === null || limitBytes === null) return [];
-    const days = (forecast.fullAtMs - now) / dayMs;
+    const days = Math.max(0, (forecast.fullAtMs - now) / dayMs);
     if (days > minDaysUntilFull || (kind === "stream" && bytes > maxStreamShare * limitBytes)) return [];
     const what = kind === "stream" ? `the stream ${name}` : "the disk of the database";
     return [
@@ -96,6 +105,19 @@ const missingDelivery = ({ deliveries }: ProblemFacts): readonly Problem[] =>
         },
       ];
 
+/** What cannot be read must not look healthy. Before delivery has started, the lag is not known. */
+function unknownFacts({ storage, lag, deliveries }: ProblemFacts): readonly Problem[] {
+  const unknown = [
+    ...(storage === undefined ? ["how full the disks are"] : []),
+    ...(lag === undefined && deliveries.length > 0 ? ["how far delivery is behind"] : []),
+  ];
+  return unknown.map((what) => ({
+    code: "unknown",
+    message: `it is not known ${what}: the log of the API says why; after an update, the setup may not have run`,
+    runbook: "HeadwaterServerDown",
+  }));
+}
+
 function lateDelivery({ lag }: ProblemFacts): readonly Problem[] {
   if (lag === undefined) return [];
   const waiting: readonly (readonly [count: number, what: string, runbook: Runbook])[] = [
@@ -112,15 +134,6 @@ function lateDelivery({ lag }: ProblemFacts): readonly Problem[] {
     }));
 }
 
-function lateRuns({ lag, now }: ProblemFacts): readonly Problem[] {
-  const since = lag?.oldestInvocationAt ?? now;
-  if (now - since <= maxWaitMs) return [];
-  const seconds = Math.round((now - since) / 1_000);
-  return [
-    { code: "runs_wait", message: `the oldest invocation was accepted ${seconds} s ago and has not ended`, runbook: "HeadwaterRunsWait" },
-  ];
-}
-
 const fullBacklogs = ({ runners }: ProblemFacts): readonly Problem[] =>
   runners
     .filter(({ fullSources }) => fullSources > 0)
@@ -135,7 +148,7 @@ const rules: readonly ((facts: ProblemFacts) => readonly Problem[])[] = [
   fullStreams,
   fillingDisks,
   missingDelivery,
+  unknownFacts,
   lateDelivery,
-  lateRuns,
   fullBacklogs,
 ];

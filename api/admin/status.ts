@@ -51,7 +51,7 @@ const statusSchema = z
     nats_version: z.string(),
     ready: z.boolean().describe("Every check is `ok`."),
     checks: z.record(z.string(), z.string()).describe("`ok`, or what is missing, by name."),
-    problems: z.array(problemSchema).describe("What needs an operator; by the limits of the alerts."),
+    problems: z.array(problemSchema).describe("What needs an operator now; by limits of the alerts, which wait until they last."),
     lag: lagSchema.nullable().describe("How far delivery and the recorder are behind; null: it cannot be read."),
     backlog: z.int().describe("Accepted invocations that are not finished."),
     streams: z.array(streamSchema),
@@ -69,14 +69,17 @@ export const adminStatusOperations = [
     summary: "Get the state of the installation: streams, runners, delivery replicas, backlog, versions",
     responses: one(statusSchema),
     handle: async (_call, { ports }) => {
+      // The state must not wait for a forecast.
+      const notRead = (error: unknown): undefined => {
+        ports.log.warn({ op: "storage.read", err: error }, "the use of disks cannot be read");
+      };
       const [{ ready, checks }, report, backlogs] = await Promise.all([
         ports.readiness.read(),
         ports.installation.read(),
         ports.sourceBacklogs.read(),
       ]);
       const backlog = [...backlogs.values()].reduce((sum, count) => sum + count, 0);
-      // Without Postgres there is no forecast, and the state must not wait for it.
-      const storage = checks["database"] === "ok" ? await readStorage(report.streams, ports).catch(() => []) : [];
+      const storage = checks["database"] === "ok" ? await readStorage(report.streams, ports).catch(notRead) : [];
       const problems = problemsOf({ checks, ...report, storage, now: ports.clock.now() });
       return ok({ version: platformVersion, ready, checks, problems: [...problems], backlog, ...reportResponse(report) });
     },

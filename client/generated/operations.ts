@@ -173,7 +173,7 @@ export type InstallationStatus = {
   readonly nats_version: string;
   /** Every check is `ok`. */ readonly ready: boolean;
   /** `ok`, or what is missing, by name. */ readonly checks: Readonly<Record<string, string>>;
-  /** What needs an operator; by the limits of the alerts. */ readonly problems: readonly ({
+  /** What needs an operator now; by limits of the alerts, which wait until they last. */ readonly problems: readonly ({
     /** Such as `stream_full`. */ readonly code: string;
     readonly message: string;
     /** The section of docs/runbooks.md that says what to check and what to do. */ readonly runbook: string;

@@ -22,9 +22,12 @@ const text = {
 export function AdminGate({ children }: { readonly children: ReactNode }) {
   const hasToken = useHasAdminToken();
   const status = useAdminRead("adminGetStatus", {});
-  if (hasToken && status.data !== undefined)
+  // A server that is in trouble says so on the pages, which have the runbooks, too.
+  const trouble = status.error instanceof ApiError && status.error.status >= 500 ? status.error : undefined;
+  if (hasToken && (status.data !== undefined || trouble !== undefined))
     return (
       <>
+        {trouble !== undefined && <ErrorNotice title={text.failed} error={trouble} retry={() => void status.refetch()} />}
         {children}
         <div>
           <Button kind="quiet" onClick={() => setAdminToken("")}>

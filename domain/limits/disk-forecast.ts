@@ -22,8 +22,25 @@ const maxAheadMs = 365 * dayMs;
 /** Growth counts if it is larger than this many standard deviations of the samples from the line. */
 const minGrowthInDeviations = 2;
 
-/** Extends the straight line that fits the samples best (least squares). @param samples in any order, the current use among them */
+/**
+ * When the disk is full if it grows as in all samples, or as in those of the last day, whichever comes first: growth that began yesterday hardly
+ * shows in two weeks. @param samples in any order, the current use among them
+ */
 export function forecastOf(samples: readonly DiskSample[], limitBytes: number | null): DiskForecast {
+  const last = Math.max(...samples.map(({ atMs }) => atMs));
+  const whole = lineForecast(samples, limitBytes);
+  const ofDay = lineForecast(
+    samples.filter(({ atMs }) => atMs >= last - dayMs),
+    limitBytes,
+  );
+  return fullAtOf(ofDay) < fullAtOf(whole) ? ofDay : whole;
+}
+
+const fullAtOf = (forecast: DiskForecast): number =>
+  forecast.state === "growing" ? (forecast.fullAtMs ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+
+/** Extends the straight line that fits the samples best (least squares). */
+function lineForecast(samples: readonly DiskSample[], limitBytes: number | null): DiskForecast {
   const times = samples.map(({ atMs }) => atMs);
   const [first, last] = [Math.min(...times), Math.max(...times)];
   if (samples.length < minSamples || last - first < minSpanMs) return { state: "unknown" };

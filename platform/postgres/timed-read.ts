@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Database } from "./connection.ts";
 
-/** @throws Unavailable when it takes longer, see {@link isTimeout} */
+/** @throws an error for which {@link isTimeout} holds when it takes longer */
 export function readWithin<Row>(
   db: Database["db"],
   maxMs: number,

@@ -163,7 +163,7 @@ const recordPorts = ({ keepEvents, keepLogs }: Configuration, database: Database
 });
 
 /** What the API reads in NATS, and requests of other roles. */
-async function requestPorts({ configuration }: RoleContext, connection: Connection, opened: AsyncDisposableStack) {
+async function requestPorts({ configuration, logger }: RoleContext, connection: Connection, opened: AsyncDisposableStack) {
   const { nats } = connection;
   const answers = startAnswers(connection, opened);
   const admission = disposeWith(opened, await followAdmission(connection, configuration.backlog));
@@ -171,7 +171,11 @@ async function requestPorts({ configuration }: RoleContext, connection: Connecti
   const runs = createManualRuns(connection, answers, admission.gate);
   return {
     sourceBacklogs: createSourceBacklogs(connection),
-    installation: createInstallation(connection, () => readLag(connection, dueConsumer)),
+    installation: createInstallation(
+      connection,
+      () => readLag(connection, dueConsumer),
+      (error) => logger.warn({ op: "lag.read", err: error }, "how far delivery is behind cannot be read"),
+    ),
     backlogs: { read: (webhook) => readWebhookBacklog(connection, webhook) },
     runs,
     redeliveries: createRedeliveries(connection),

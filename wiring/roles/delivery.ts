@@ -72,11 +72,11 @@ function upkeepOf(history: History, { database, connection, logger }: UpkeepPart
   return {
     ...history,
     sweep: async () => {
-      await history.sweep();
-      // A missing sample must not repeat the sweep: the next one is three hours later.
+      // First, and whatever becomes of it: the sweep may fail where storage is in trouble, and a missing sample must not repeat it.
       await listStreams(connection)
         .then((streams) => keepDiskSamples(database, streams))
         .catch((error: unknown) => logger.warn({ op: "storage.sample", err: error }, "the use of disks is not sampled"));
+      await history.sweep();
     },
     continueDeletions: async () => {
       const [ofHistory, ofStores] = await Promise.all([history.continueDeletions(), sweepDataStores(database, systemClock)]);

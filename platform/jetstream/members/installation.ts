@@ -8,16 +8,20 @@ import { liveDeliveries, liveRunners, type Heartbeat } from "./group.ts";
 
 /**
  * Reads the streams, and the heartbeats of runners and of replicas of the delivery role.
- * @param readLag reads what waits; may fail before delivery has started
+ * @param readLag reads what waits; may fail before delivery has started @param onUnread called with the reason
  */
-export function createInstallation(connection: Connection, readLag: () => Promise<LagReport>): Installation {
+export function createInstallation(
+  connection: Connection,
+  readLag: () => Promise<LagReport>,
+  onUnread: (error: unknown) => void = () => undefined,
+): Installation {
   const read: Installation["read"] = async () => {
     const [found, runners, deliveries, lag] = await Promise.all([
       listStreams(connection),
       liveRunners(connection).list(">"),
       liveDeliveries(connection).list(">"),
       // Before delivery has started, the other parts of the report say more.
-      readLag().catch(() => undefined),
+      readLag().catch((error: unknown): undefined => void onUnread(error)),
     ]);
     return {
       natsVersion: connection.nats.info?.version ?? "unknown",

@@ -1,8 +1,10 @@
 import { sql, type Kysely, type RawBuilder, type Selectable } from "kysely";
 import type { AuditEntry, AuditLog, AuditSelection } from "../../../api/audit/ports.ts";
+import { Unavailable } from "../../../domain/errors.ts";
 import { unknownCursor } from "../../../domain/page.ts";
 import type { Database } from "../connection.ts";
 import { plain } from "../columns.ts";
+import { isTimeout, readWithin } from "../timed-read.ts";
 import type { Tables } from "../tables.ts";
 import type { AuditLogTable } from "./table.ts";
 
@@ -16,17 +18,35 @@ export function createAuditLog({ db }: Pick<Database, "db">): AuditLog {
       const backwards = cursor?.side === "before";
       const cursorRow = sql`select n from audit_log where id = ${cursor?.id ?? ""} and ${ownedBy(selection)}`;
       const beyond = cursor === null ? sql`true` : sql`n ${backwards ? sql`>` : sql`<`} (${cursorRow})`;
-      const { rows } = await sql<Partial<Row> & { total: number; knows_cursor: boolean }>`
+      const rows = await readEntries(
+        db,
+        sql`
         select counted.*, page.* from (
           select count(*) as total, exists (${cursorRow}) as knows_cursor from audit_log where ${matches}
         ) counted left join (
           select * from audit_log where ${matches} and ${beyond} order by ${backwards ? sql`n` : sql`n desc`} limit ${limit}
         ) page on true
-        order by page.n desc`.execute(db);
+        order by page.n desc`,
+      );
       if (cursor !== null && rows[0]?.knows_cursor !== true) throw unknownCursor(cursor.id);
       return { items: rows.flatMap((row) => (isEntry(row) ? [entryFrom(row)] : [])), total: rows[0]?.total ?? 0 };
     },
   };
+}
+
+/** A filter may match few of the entries of three months. */
+const maxReadMs = 10_000;
+
+type Counted = Partial<Row> & { readonly total: number; readonly knows_cursor: boolean };
+
+/** @throws Unavailable if it takes too long */
+async function readEntries(db: Database["db"], statement: RawBuilder<unknown>): Promise<readonly Counted[]> {
+  try {
+    return await readWithin<Counted>(db, maxReadMs, statement);
+  } catch (error) {
+    if (!isTimeout(error)) throw error;
+    throw new Unavailable(`reading the audit log takes more than ${maxReadMs / 1_000} s: choose a shorter time range`, { cause: error });
+  }
 }
 
 /** Also within the transaction of the change. */

@@ -14,6 +14,13 @@ describe("the forecast of a disk", () => {
     expect(forecastOf(steadily.toReversed(), 3_500)).toEqual({ state: "growing", bytesPerDay: 500, fullAtMs: 5 * dayMs });
   });
 
+  test("counts growth that has begun within the last day", () => {
+    const flat = samples(97, () => 1_000);
+    const begun = samples(105, (_, index) => 1_000 + Math.max(0, index - 96) * 125);
+    expect(forecastOf(flat, 10_000)).toEqual({ state: "steady" });
+    expect(forecastOf(begun, 4_000)).toEqual({ state: "growing", bytesPerDay: 1_000, fullAtMs: 104 * 3 * hourMs + 2 * dayMs });
+  });
+
   test("averages samples that vary less than they grow", () => {
     const forecast = forecastOf(
       samples(17, (atMs, index) => 1_000 + (atMs / dayMs) * 500 + (index % 2 === 0 ? 20 : -20)),

@@ -74,10 +74,19 @@ test("a stream that grows has a date, and is a problem a week before", async () 
 
 test("the disk of the database is a problem by its free bytes", async () => {
   const [{ bytes }] = await admin("/storage");
-  await addSamples("postgres", bytes, 1_000);
-  freeBytes = 24_000;
+  await addSamples("postgres", bytes, Math.round(bytes / 200));
+  freeBytes = Math.round(bytes / 2);
   expect((await admin("/status")).problems).toEqual([
     { code: "storage_fills", message: expect.stringMatching(/^the disk of the database is full in/), runbook: "HeadwaterVolumeFull" },
+  ]);
+  // However slowly it grows.
+  freeBytes = 24_000;
+  expect((await admin("/status")).problems).toEqual([
+    {
+      code: "disk_full",
+      message: expect.stringMatching(/^the disk of the database has room for 24000 more bytes/),
+      runbook: "HeadwaterVolumeFull",
+    },
   ]);
 });
 
@@ -96,7 +105,9 @@ test("a sample is stored once an hour, also by several processes, and for two we
 
 test("the state is reported without a forecast when the samples cannot be read, and the storage is an error", async () => {
   await sql`alter table disk_samples rename to no_samples`.execute(api.database.db);
-  expect((await admin("/status")).problems).toEqual([]);
+  expect((await admin("/status")).problems).toEqual([
+    { code: "unknown", message: expect.stringMatching(/^it is not known how full the disks are/), runbook: "HeadwaterServerDown" },
+  ]);
   expect((await api.ask("GET", "/admin/v1/storage", { key: adminToken })).status).toBe(500);
   await sql`alter table no_samples rename to disk_samples`.execute(api.database.db);
 });
