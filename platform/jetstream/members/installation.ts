@@ -21,7 +21,9 @@ export function createInstallation(
       liveRunners(connection).list(">"),
       liveDeliveries(connection).list(">"),
       // Before delivery has started, the other parts of the report say more.
-      readLag().catch((error: unknown): undefined => void onUnread(error)),
+      readLag().catch((error: unknown): undefined => {
+        onUnread(error);
+      }),
     ]);
     return {
       natsVersion: connection.nats.info?.version ?? "unknown",
