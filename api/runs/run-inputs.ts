@@ -75,8 +75,10 @@ async function deploymentOf(source: SourceResource, run: FoundRun, isCurrent: bo
   if (isCurrent && deployment !== undefined) return deployment;
   // While an update is pending or has failed, the component may have a newer build than the one that runs.
   if (deployment === ran && isReady(source)) return deployment;
+  const of = ran === "" ? "a version that is not recorded any more" : `version ${ran}`;
+  const update = isReady(source) ? "" : ", with an update that is not deployed";
   throw new Conflict(
-    `run ${run.id} ran on the version ${ran === "" ? "of an expired record" : ran}, and source ${id} has ${deployment ?? "none"}${isReady(source) ? "" : ", with an update that is not deployed"}: the code and the props of other versions are not stored; send {"current_version": true} to debug with the newest ones`,
+    `run ${run.id} ran on ${of}, and source ${id} has ${deployment ?? "none"}${update}: the code and the props of other versions are not stored; send {"current_version": true} to debug with the newest ones`,
     { code: "version_not_stored" },
   );
 }

@@ -1,6 +1,6 @@
 import type { Fork, Position } from "./run-state.ts";
 
-/** A list of results, which may have ten thousand, is copied for each commit, and within one for so many that have ended. */
+/** A fork may have ten thousand results: their list is copied at each commit, and between two commits once for so many that have ended. */
 const maxEnded = 64;
 
 /** The fork with what a part or an item has given, unless it has that already. */

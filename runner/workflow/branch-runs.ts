@@ -36,7 +36,7 @@ export class BranchRuns {
   readonly #ended: EndedExecution[] = [];
   #withdrawing = new AbortController();
   #hasOwnPlace = true;
-  /** The one that has ended last had others beside it, or nothing was under way. */
+  /** Others have ended together with the last one, or nothing else was under way. */
   #gathers = true;
   #notify: (() => void) | undefined;
 
@@ -101,8 +101,8 @@ export class BranchRuns {
   }
 
   /**
-   * Waits until `maxOthers` have ended beside the one that `next` has returned, or all, or for `maxMs`. Not behind one that was in vain: where one
-   * branch is slow and another has many short steps, each would wait.
+   * Waits until `maxOthers` have ended beside the one that `next` has returned, or all, or for `maxMs`. After a wait in vain, not again until some
+   * have ended together: beside a slow branch, each of many short steps would wait.
    */
   async gather(maxOthers: number, maxMs: number): Promise<void> {
     if (this.#gathers && maxMs > 0) await this.#waitForOthers(maxOthers, maxMs);

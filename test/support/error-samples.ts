@@ -367,7 +367,7 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   ],
   version_not_stored: [
     409,
-    'run r_0123456789ab ran on the version d_0ubkpr485kfs, and source dc_b7tl8elwbjuc now has d_b7tl8elwbjuc: the code and the props of earlier versions are not stored; send {"current_version": true} to debug with those of now',
+    'run r_0123456789ab ran on version d_0ubkpr485kfs, and source dc_b7tl8elwbjuc has d_b7tl8elwbjuc: the code and the props of other versions are not stored; send {"current_version": true} to debug with the newest ones',
   ],
   version_published: [409, "version 1.0.0 of acme-feed is published with other code: give the component a new version"],
   webhook_disabled: [
