@@ -16,7 +16,8 @@ export async function idOf(client: Client, kindName: string, text: string): Prom
   if (text.startsWith(`${prefix}_`) && text.length >= prefix.length + 1 + newIdLength) return text;
   const { ids: found, names } = await candidatesOf(client, kind, text);
   const [only, ...others] = found;
-  if (only === undefined) throw notFound(`there is no ${kind.noun} "${text}"`, `${meant(text, names)}\`hw list ${kind.name}\` shows all`);
+  if (only === undefined)
+    throw notFound(`there is no ${kind.noun} "${text}"`, `${nearestHint(text, names)}\`hw list ${kind.name}\` shows all`);
   if (others.length === 0) return only;
   const named = found.slice(0, maxCandidates).join(", ");
   throw usageFailure(
@@ -26,7 +27,7 @@ export async function idOf(client: Client, kindName: string, text: string): Prom
 }
 
 /** The beginning of a hint: the nearest one of these names, if one is near. */
-function meant(text: string, names: readonly string[]): string {
+function nearestHint(text: string, names: readonly string[]): string {
   const nearest = nearestName(text, names);
   return nearest === undefined ? "" : `did you mean ${nearest}? `;
 }
@@ -85,7 +86,7 @@ export async function referredTo(client: Client, text: string, kindsToSearch: re
   const [only, ...others] = preferred;
   if (only === undefined) {
     const names = candidates.flatMap((each) => each.names);
-    const hint = `${meant(text, names)}searched were: ${searched.map(({ name }) => name).join(", ")}`;
+    const hint = `${nearestHint(text, names)}searched were: ${searched.map(({ name }) => name).join(", ")}`;
     throw notFound(`nothing is named "${text}"`, hint);
   }
   if (others.length === 0) return only;

@@ -1,13 +1,12 @@
 import { webhookKind } from "../../crds/webhook.ts";
 import { workflowKind } from "../../crds/workflow.ts";
-import type { RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
+import type { DiedRange, RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
 import type { User } from "../http/ports.ts";
 import { notFound } from "../resources/not-found.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { ApiContext } from "../context.ts";
-import type { DiedRange } from "../webhooks/ports.ts";
 import { checkActive, type WebhookResource } from "../webhooks/webhook.ts";
 
 /** Dead letters of a webhook: of these deliveries, or of a time range, which may be unbounded. */

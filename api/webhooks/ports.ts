@@ -1,6 +1,6 @@
 import type { Exchange } from "../../domain/delivery/exchange.ts";
 import type { PageRequest } from "../../domain/page.ts";
-import type { DeadLetterRange, RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
+import type { DiedRange, RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
 import type { TestedWebhook, WebhookTest } from "../../domain/delivery/webhook-test.ts";
 
 export const attemptOutcomes = ["delivered", "retry", "dead"] as const;
@@ -62,9 +62,6 @@ export interface AttemptFilter {
   readonly sinceMs?: number;
   readonly untilMs?: number;
 }
-
-/** When dead letters died. */
-export type DiedRange = Omit<DeadLetterRange, "upTo">;
 
 /** History of deliveries to webhooks. */
 export interface DeliveryHistory {

@@ -9,7 +9,7 @@ import { present } from "../values.ts";
 /** `hw webhooks redrive`. */
 export const redrive: Subcommand = {
   name: "redrive",
-  summary: "deliver dead letters again, after a question with their number",
+  summary: "count dead letters, ask, and deliver them again",
   arguments: [
     { name: "<webhook>", description: "a webhook", completes: "webhook" },
     { name: "[delivery...]", description: "ids of deliveries, which are not asked about; by default all dead letters" },
@@ -30,8 +30,8 @@ export const redrive: Subcommand = {
     const selection = selectionOf(given);
     const isDry = given.flag("dry-run");
     if (isDry || selection.deliveries === undefined) {
-      const isChecked = await checkCount(context, given, { id, selection });
-      if (!isChecked) return;
+      const isConfirmed = await confirmCount(context, given, { id, selection });
+      if (!isConfirmed) return;
     }
     await deliver(context, id, selection);
   },
@@ -51,7 +51,7 @@ function selectionOf(given: Given) {
 }
 
 /** Shows the number, or asks with it. @returns whether to deliver them */
-async function checkCount(
+async function confirmCount(
   { client, out, terminal }: Context,
   given: Given,
   { id, selection }: { readonly id: string; readonly selection: Selection },

@@ -10,6 +10,8 @@ const range = z.object({
 
 /** Dead letters up to this one, by its id in their list, which excludes those that fail again in the meantime; by the time at which they died. */
 export type DeadLetterRange = z.infer<typeof range>;
+/** When dead letters died. */
+export type DiedRange = Omit<DeadLetterRange, "upTo">;
 
 const request = z.union([
   /** These dead letters; a single delivery may wait for a retry instead. */

@@ -36,6 +36,7 @@ export function RedriveDialog({ webhook, onClose }: RedriveDialogProps) {
   });
   // A count of another range, or of an earlier time, is not what the button would send.
   const matching = count.isFetching ? undefined : count.data?.data.matching;
+  const failed = redrive.error === null ? text.countFailed : text.redriveFailed;
   const error = redrive.error ?? count.error;
   return (
     <Dialog title={text.redriveTitle} isOpen onClose={onClose}>
@@ -49,7 +50,7 @@ export function RedriveDialog({ webhook, onClose }: RedriveDialogProps) {
         {matching === undefined ? text.counting : text.redriveCount(formatCount(matching), webhook.name ?? webhook.url)}
       </p>
       <p className="text-sm text-muted">{text.redriveHint}</p>
-      {error !== null && <ErrorNotice title={text.redriveFailed} error={error} />}
+      {error !== null && <ErrorNotice title={failed} error={error} />}
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>{text.cancel}</Button>
         <Button

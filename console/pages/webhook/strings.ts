@@ -74,6 +74,7 @@ export const text = {
   filterCause: "Filter by cause",
   noDeadMatch: "No dead letter has this cause",
   redriven: (count: number) => `${count === 1 ? "1 delivery is" : `${count} deliveries are`} on the way again`,
+  countFailed: "The dead letters could not be counted",
   redriveFailed: "The dead letters were not sent again",
   purge: "Delete all…",
   purgeTitle: "Delete all dead letters",

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Attempt } from "../../../delivery/record/ports.ts";
 import type { DeadLetter } from "../../../delivery/record/dead-letter.ts";
-import type { DeadLetterRange } from "../../../domain/delivery/redelivery.ts";
+import type { DeadLetterRange, DiedRange } from "../../../domain/delivery/redelivery.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { boundedRows, leftBehind } from "../bounded-rows.ts";
@@ -28,7 +28,7 @@ export interface DeliveryRecords {
   /** Oldest first. */
   oldestDeadLetters(webhook: string, range: DeadLetterRange, limit: number): Promise<readonly Listed<DeadLetter>[]>;
   /** Those that died in a time range, or at any time. */
-  countDeadLetters(webhook: string, range: Omit<DeadLetterRange, "upTo">): Promise<DeadLetterCount>;
+  countDeadLetters(webhook: string, range: DiedRange): Promise<DeadLetterCount>;
   /** Those of these deliveries that are dead letters, oldest first. */
   findDeadDeliveries(webhook: string, deliveries: readonly string[]): Promise<readonly string[]>;
   /** State of a stored delivery: from its last attempt, and whether it is a dead letter. */
@@ -189,7 +189,7 @@ function deadLetterReader(
   };
 }
 
-const diedWithin = ({ sinceMs, untilMs }: Omit<DeadLetterRange, "upTo">): RawBuilder<boolean> =>
+const diedWithin = ({ sinceMs, untilMs }: DiedRange): RawBuilder<boolean> =>
   sql`died_ms >= ${sinceMs ?? 0} and died_ms < ${untilMs ?? Number.MAX_SAFE_INTEGER}`;
 
 /** Reads the page and the total in one statement. */
